@@ -49,11 +49,11 @@ QUICK := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --quiet --quick
 quick: $(ENGINE) ## run the tests that need only Python, in about half a minute
 	$(MAKE) --no-print-directory --jobs 3 --output-sync quick-waiting quick-records quick-others
 quick-waiting: $(ENGINE)
-	$(QUICK) tests/unit/[e-j]*
+	$(QUICK) tests/unit/comparison tests/unit/[e-j]*
 quick-records: $(ENGINE)
 	$(QUICK) tests/unit/[r-z]*
 quick-others: $(ENGINE)
-	$(QUICK) tests/order tests/unit/[a-dk-q]*
+	$(QUICK) tests/order tests/unit/cli tests/unit/contracts tests/unit/[abdk-q]*
 
 # Servers are downloaded while the tests of the engine are compiled: of the examples `make check` says whether they compile.
 test-servers: $(ENGINE)

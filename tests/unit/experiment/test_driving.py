@@ -248,6 +248,7 @@ def test_profiles_and_numbers_are_levels_in_all_three_places() -> None:
         experiment_file.read(Path("e.toml"))
 
 
+@pytest.mark.slow
 def test_each_second_of_a_run_has_what_its_profile_says() -> None:
     result = assay.run(
         "one.sql", on="null", clients=4, offered_rate_per_s="0s:100..300,1s:400,2s:0,3s:50",
@@ -338,7 +339,7 @@ def test_a_password_in_a_script_is_no_variable_that_the_hint_names(script: Path)
     script.write_text("SELECT 'mysql://root:geheim@host/db', :rows;\n")
     with pytest.raises(YouError) as refused:
         of_scripts(script, set=("foo=1",))
-    assert refused.value.hint == "known: rows"
+    assert str(refused.value.hint).startswith("known: rows; ")
 
 
 def test_two_scripts_with_one_name_are_refused_with_a_way_to_call_them(script: Path) -> None:
