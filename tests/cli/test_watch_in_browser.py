@@ -179,7 +179,7 @@ def test_a_run_of_a_fleet_is_stopped_by_keyboard_on_a_phone(
         wait_for_second(working_folder)
         page, messages, _ = opened(browser, server.url, viewport=phone, has_touch=True)
         page.wait_for_selector("#warned:visible")
-        awaited(page, "document.querySelector('#warned-names').innerText.includes('not-reached')")
+        awaited(page, "at('warned-names').textContent.includes('offered-rate-not-reached')")
         page.locator("#warned-names").focus()
         page.keyboard.press("Enter")
         assert "under way" in page.locator("#warnings").inner_text()

@@ -209,13 +209,13 @@ impl<'a> EventLoop<'a> {
                     self.wake();
                 }
             }
+            // Once: to send reads the clock, too.
             match self.context.send_buffer.is_empty() {
                 true => _ = self.context.read_clock(),
                 false => self.send(1),
             }
             self.wake();
-            // With a thousand clients there always is an event, so this depends on the clock and not on an
-            // idle poll.
+            // With a thousand clients there always is an event: this depends on the clock, not on an idle poll.
             if self.context.now_ns >= self.next_check_ns {
                 self.check_deadlines();
             }
