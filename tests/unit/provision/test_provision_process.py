@@ -303,8 +303,12 @@ def test_a_storage_that_the_servers_user_cannot_reach_is_refused_with_the_fix(
     assert list(closed.iterdir()) == [], "nothing is left of the attempt"
 
 
-def test_ports_that_are_asked_for_together_differ() -> None:
-    assert len(set(free_ports(500))) == 500
+def test_ports_that_are_asked_for_together_differ_and_no_client_gets_one() -> None:
+    ports = set(free_ports(500))
+    assert len(ports) == 500
+    range_of_clients = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
+    first, last = map(int, range_of_clients.split())
+    assert not ports & set(range(first, last + 1))
 
 
 MB = 1 << 20

@@ -225,8 +225,14 @@ fn place(name: &str) -> (PathBuf, u16) {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("a folder for the server");
     give_to_server(&folder);
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    (folder, listener.local_addr().expect("it is bound").port())
+    (folder, free_port(process * 64 + number))
+}
+
+/// None that the kernel gives to a client: it could take the port before the server does.
+fn free_port(seed: u32) -> u16 {
+    let mut ports = (seed..).map(|number| 10_000 + (number % 22_000) as u16);
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.find(is_free).expect("a free port")
 }
 
 fn finish(mut command: Command, folder: &Path) {

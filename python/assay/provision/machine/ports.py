@@ -3,8 +3,10 @@ address of a server on this machine, returns the process that listens there."""
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
+import random
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -22,6 +24,9 @@ from assay.provision.machine.process_table import stat_fields
 from assay.text import pattern
 
 _NET = Path("/proc/net")
+_PORTS_OF_CLIENTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_FIRST_PORT = 10_000
+"""Below it many programs have a port of their own."""
 _LISTENING_TCP = "0A"
 _ACCEPTS_CONNECTIONS = 0x10000
 """Of the flags in ``/proc/net/unix``."""
@@ -230,10 +235,26 @@ def free_port(host: str = LOOPBACK) -> int:
 
 
 def free_ports(count: int, host: str = LOOPBACK) -> list[int]:
-    """Different ones: the kernel assigns them by chance, so all are held until the last is had."""
+    """Different ones, none that the kernel gives to a client: it could take the port before the
+    server does. Raises `OSError`."""
+    first, last = map(int, _PORTS_OF_CLIENTS.read_text().split())
+    ports = [port for port in range(_FIRST_PORT, 1 << 16) if not first <= port <= last]
+    random.shuffle(ports)
     with ExitStack() as held:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listeners = [held.enter_context(socket.socket(family)) for _ in range(count)]
         for listener in listeners:
-            listener.bind((host, 0))
+            while not _is_bound(listener, host, ports.pop() if ports else 0):
+                pass
         return [listener.getsockname()[1] for listener in listeners]
+
+
+def _is_bound(listener: socket.socket, host: str, port: int) -> bool:
+    """Whether the port was free; 0: the kernel assigns one."""
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE or port == 0:
+            raise
+        return False
+    return True
