@@ -127,6 +127,16 @@ def refusal(
     return caught.value
 
 
+def test_a_setting_that_the_server_refuses_is_no_wrong_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address = Address("postgresql", host="h", port=1, session_statements=("SET a = 'b'",))
+    error = SystemRefused("session statement \"SET a = 'b'\": only a restart", code="55P02")
+    found = refusal(monkeypatch, "postgresql://h:1/d", address, EXPECTED, error)
+    assert "the server refuses a setting; session statement" in found.message
+    assert "expected a PostgreSQL server" not in found.message
+
+
 NO_LINE = 'no pg_hba.conf entry for host "h", user "me", database "d", no encryption'
 DENIED = "Access denied for user 'me'@'h' (using password: YES)"
 CORRECT = "correct user and password"

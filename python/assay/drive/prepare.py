@@ -337,14 +337,14 @@ _SEQUENCE = pattern(r"\b(next|set)val\s*\(|\bnext\s+value\s+for\b", re.IGNORECAS
 _OF_TRANSACTIONS = frozenset(
     ("abort", "begin", "commit", "end", "release", "rollback", "savepoint", "set", "start", "")
 )
-_OF_READS = frozenset(("describe", "explain", "select", "show", "table", "values"))
+_OF_READS = frozenset(("describe", "select", "show", "table", "values"))
 
 
 def seems_to_read(statement: str) -> bool:
     """Whether a statement of SQL changes nothing by its first word. A function that it calls may
     still write, so this is good for counting commits and for nothing that needs certainty."""
     word = first_word(statement)
-    if word == "with":
+    if word in ("explain", "with"):
         return _CHANGES.search(_COMMENT.sub(" ", statement)) is None
     return word in _OF_TRANSACTIONS | _OF_READS and not _SEQUENCE.search(statement)
 

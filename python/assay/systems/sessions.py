@@ -165,6 +165,12 @@ def _is_http_server(address: Address) -> bool:
 def _explained(
     error: SystemRefused | SystemDied, url: str, address: Address, server: ExpectedServer
 ) -> SystemRefused | SystemDied:
+    if any(statement in error.message for statement in address.session_statements):
+        return SystemRefused(
+            f"{server_url.without_password(url)}: the server refuses a setting; {error.message}",
+            hint="leave it out, or choose another value; "
+            "what only a restart changes, change in the server's own configuration",
+        )
     place = address.unix or f"{address.host}:{address.port}"
     expected = f"{server_url.without_password(url)}: expected a {server.name} server"
     if isinstance(error, SystemDied):

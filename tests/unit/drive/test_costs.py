@@ -46,6 +46,7 @@ from waiting import wait_until
         ("-- insert\n/* update\n */ values (1)", True),
         ("with a as (select 1) select * from a", True),
         ("WITH a AS (SELECT 1) DELETE FROM t", False), ("BEGIN", True), ("commit", True),
+        ("EXPLAIN SELECT 1", True), ("explain analyze insert into t values (1)", False),
         ("insert into t values (1)", False), ("call p()", False), ("copy t from stdin", False),
         ("SELECT nextval('s')", False), ("select next value for s", False),
     ],

@@ -292,9 +292,13 @@ def one_cell_lines(cell: CellSummary, width: int, room: int, is_narrow: bool) ->
     """In so many lines."""
     title = f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}"
     for groups, most in _MOST_OF_A_CELL:
+        verdict = several_cells.lines_of_verdict(cell.verdict, width, most)
+        errors, begins, first = cell_summary.errors(cell.counted).partition("; first: ")
+        if first not in " ".join(line.strip() for line in verdict):  # else it is said there
+            errors += begins + first
         shown = [
             cut_within(title, width) if is_narrow else visible(title),
-            *several_cells.lines_of_verdict(cell.verdict, width, most),
+            *verdict,
             *(
                 one
                 for name, text in cell.numbers
@@ -317,7 +321,7 @@ def one_cell_lines(cell: CellSummary, width: int, room: int, is_narrow: bool) ->
                 "durability", "" if cell.durability == "-" else cell.durability, width, most=1
             ),
             *named_line("device", cell.device, width, most=most),
-            *named_line("errors", cell_summary.errors(cell.counted), width, most=most),
+            *named_line("errors", errors, width, most=most),
             *named_line("checks", check_counts.check_words(cell.runs), width, most=most),
         ]
         if len(shown) <= room:

@@ -12,23 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.server_url import Resolved
 from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, ProgramBuild, Spelled
-from assay.contracts.systems.protocol import (
-    OptionSpec,
-    Prefix,
-    ProcessSample,
-    ReportInstalling,
-    ServerDirectory,
-)
-from assay.dialects.mongodb import MONGODB as DIALECT
-from assay.env_vars import EnvVar
+from assay.contracts.systems.protocol import OptionSpec, Prefix, ReportInstalling, ServerDirectory
 from assay.errors import ArgumentError, SystemRefused
-from assay.provision import processes
 from assay.provision.engine.engine_calls import brief_session, session
-from assay.provision.machine import sampling
 from assay.systems.ferretdb import installation, server
 from assay.systems.mongodb import url
 from assay.systems.mongodb.url import size_bytes
@@ -64,19 +52,11 @@ WHERE c.relkind = 'r' AND n.nspname = 'documentdb_data'
 """
 
 
-class Ferretdb:
+class Ferretdb(url.DocumentSystem):
     name = "ferretdb"
-    dialect: Dialect = DIALECT
-    driver = "mongodb"
-    capabilities = frozenset({
-        "tables", "stored rows", "unique keys", "exact decimals", "documents", "gregorian dates",
-        "prepared statements", "bulk load", "restart", "own processes",
-    })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT, CHOSEN_VERSION)
     url_schemes: tuple[str, ...] = ("ferretdb",)
-    default_port = url.DEFAULT_PORT
     chosen_by = installation.BASE_FOLDER
-    url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
     installable_version = "2.7.0"
     installable_releases = ("2",)
@@ -165,17 +145,6 @@ class Ferretdb:
                 hint="leave them out, or set them in its PostgreSQL",
             )
 
-    def check_url(self, text: str) -> None:
-        url.address_of(text, self.name)
-
-    def complete_url(self, text: str) -> Resolved:
-        return url.complete(text, self.name)
-
-    @contextlib.contextmanager
-    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
-        self.check(choice)
-        yield url.deployment_by_url(choice, self.name)
-
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private one PostgreSQL's whole data directory, as allocated by the file system: the
         catalogues of its extensions (about 60 MB) and its write-ahead log included. Of one by URL
@@ -208,13 +177,6 @@ class Ferretdb:
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         return POSTGRESQL.settings_of_the_data(deployment)
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """FerretDB, and PostgreSQL with all its processes."""
-        return sampling.sample_nodes(deployment)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        return processes.why_a_node_died(deployment)
 
     def _postgresql_of(self, deployment: Deployment) -> Deployment | None:
         """The deployment as PostgreSQL's own; None of one by URL."""

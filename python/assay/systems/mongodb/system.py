@@ -20,19 +20,15 @@ from msgspec import Struct, structs
 
 from assay.contracts import durability
 from assay.contracts.deployment import Address, Deployment, Node
-from assay.contracts.dialects import Dialect
 from assay.contracts.durability import Safeguard
 from assay.contracts.experiment import SystemChoice
-from assay.contracts.server_url import Resolved
 from assay.contracts.systems.abilities import NOT_VERIFIED, FoundPrograms, Spelled
-from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
-from assay.dialects.mongodb import MONGODB as DIALECT
+from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemDied, SystemMissing, SystemRefused
 from assay.provision import processes
 from assay.provision.copying import allocated_bytes
 from assay.provision.engine.engine_calls import brief_session, session
-from assay.provision.machine import sampling
 from assay.provision.machine.program import Program
 from assay.provision.processes import ServerProcess
 from assay.systems.mongodb import url
@@ -100,19 +96,11 @@ _OF_A_SINGLE_SERVER = (
 """Without a replica set there is no log of operations."""
 
 
-class Mongodb:
+class Mongodb(url.DocumentSystem):
     name = "mongodb"
-    dialect: Dialect = DIALECT
-    driver = "mongodb"
-    capabilities = frozenset({
-        "tables", "stored rows", "unique keys", "exact decimals", "documents", "gregorian dates",
-        "prepared statements", "bulk load", "restart", "own processes",
-    })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, JOURNAL, CHOSEN_VERSION)
     url_schemes: tuple[str, ...] = ("mongodb",)
-    default_port = url.DEFAULT_PORT
     chosen_by = PROGRAMS_FOLDER
-    url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = NOT_VERIFIED
 
     def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
@@ -159,17 +147,6 @@ class Mongodb:
                 hint="leave them out; its sessions are set by the URL: w=…&journal=…",
             )
 
-    def check_url(self, text: str) -> None:
-        url.address_of(text, self.name)
-
-    def complete_url(self, text: str) -> Resolved:
-        return url.complete(text, self.name)
-
-    @contextlib.contextmanager
-    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
-        self.check(choice)
-        yield url.deployment_by_url(choice, self.name)
-
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the whole data directory, journal included (which is allocated in
         files of 100 MB); of one by URL what it says of the collections of its one database."""
@@ -191,13 +168,6 @@ class Mongodb:
         return {
             name: deployment.settings[name] for name in directory if name in deployment.settings
         }
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """One process with a thread for each session."""
-        return sampling.sample_nodes(deployment)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        return processes.why_a_node_died(deployment)
 
 
 def _deployment(

@@ -1,18 +1,24 @@
 """Takes a server's URL, as MongoDB's own clients write it; returns its address, and the deployment
-there, whichever product it is."""
+there, whichever product it is. Every system that speaks this protocol is a `DocumentSystem`."""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from assay.contracts.deployment import Address, Deployment, Node
+from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
+from assay.contracts.systems.protocol import ProcessSample
+from assay.dialects.mongodb import MONGODB
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, Bug, PasswordNeeded, SystemRefused
+from assay.provision import processes
 from assay.provision.engine.engine_calls import Session
+from assay.provision.machine import sampling
 from assay.systems import urls
 from assay.systems.sessions import ExpectedServer, first_session
 from assay.systems.urls import URL, Sourced
@@ -273,3 +279,37 @@ def size_bytes(opened: Session) -> int:
     if total is None:  # before version 4.4
         total = str(float(said.get("storageSize") or 0) + float(said.get("indexSize") or 0))
     return int(float(total))
+
+
+class DocumentSystem:
+    """What the systems of this protocol share."""
+
+    name: str
+    dialect: Dialect = MONGODB
+    driver = DRIVER
+    capabilities = frozenset({
+        "tables", "stored rows", "unique keys", "exact decimals", "documents", "gregorian dates",
+        "prepared statements", "bulk load", "restart", "own processes",
+    })  # fmt: skip
+    default_port = DEFAULT_PORT
+    url_variables: tuple[EnvVar, ...] = VARIABLES
+
+    def check(self, choice: SystemChoice) -> None:
+        raise NotImplementedError
+
+    def check_url(self, text: str) -> None:
+        address_of(text, self.name)
+
+    def complete_url(self, text: str) -> Resolved:
+        return complete(text, self.name)
+
+    @contextlib.contextmanager
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
+        self.check(choice)
+        yield deployment_by_url(choice, self.name)
+
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
+        return sampling.sample_nodes(deployment)
+
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        return processes.why_a_node_died(deployment)
