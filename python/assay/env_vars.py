@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct
 
@@ -20,6 +21,7 @@ class EnvVar(Struct, frozen=True):
 
     name: str
     help: str
+    kind: Literal["text", "seconds", "flag"] = "text"
 
     def get(self) -> str | None:
         """Its value, None where it is unset or empty."""
@@ -69,6 +71,7 @@ SERVER_START = EnvVar(
     "ASSAY_SERVER_START_S",
     "Seconds that a private server may take to become ready, and its programs to make a data "
     "directory (default: 60 and 300; a system that is known to start slowly has more).",
+    "seconds",
 )
 XDG_STATE_HOME = EnvVar(
     "XDG_STATE_HOME", "Where programs keep their state; see ASSAY_STATE_DIRECTORY."
@@ -108,17 +111,20 @@ AGAIN = EnvVar(
     "ASSAY_AGAIN",
     "`yes`: `assay run` measures storages and the durability of commits even if the user's cache "
     "has their results of the last 24 hours (default: no).",
+    "flag",
 )
 REPEAT_DISTURBED = EnvVar(
     "ASSAY_REPEAT_DISTURBED",
     "Whether `assay run` measures repetitions and trials again that other programs disturbed: `no` "
     "for a machine that is always busy, where that would take much longer (default: yes); "
     "--no-repeat wins.",
+    "flag",
 )
 RECORD_TIMEOUT = EnvVar(
     "ASSAY_RECORD_TIMEOUT_S",
     "Seconds that a run waits for a record file which another process has locked, before it goes "
     "on in a rescue file beside it (default: 600).",
+    "seconds",
 )
 DBAPI_PASSWORD = EnvVar(
     "ASSAY_DBAPI_PASSWORD",
@@ -166,3 +172,12 @@ def home() -> Path | None:
 def every() -> list[EnvVar]:
     """In their order here."""
     return [one for one in globals().values() if isinstance(one, EnvVar)]
+
+
+def refuse_wrong_values() -> None:
+    """Raises `ArgumentError` for the first variable with a value that cannot be read."""
+    for one in every():
+        if one.kind == "seconds":
+            one.seconds(0)
+        elif one.kind == "flag":
+            one.flag(default=False)

@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from assay.contracts.deployment import Deployment, Node
 from assay.contracts.experiment import SystemChoice
 from assay.provision import processes
-from assay.provision.machine import sampling
-from assay.systems import OptionSpec, ProcessSample, ServerDirectory
+from assay.systems import OptionSpec, ServerDirectory
 from assay.systems.null import server
 from assay.systems.null.system import NULL
 
 NODES = 3
 
 
-class ThreeNodes:
+class ThreeNodes(processes.OfProcesses):
     name = "three-nodes"
     dialect = NULL.dialect
     driver = "postgresql"
@@ -56,12 +55,6 @@ class ThreeNodes:
                 settings_asked={},
                 settings={},
             )
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        return sampling.sample_nodes(deployment)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        return processes.why_a_node_died(deployment)
 
 
 THREE_NODES = ThreeNodes()

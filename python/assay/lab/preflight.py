@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from assay import _engine, registry
 from assay.contracts.systems.abilities import ChecksSettings, FoundPrograms, NeedsLibrary
 from assay.drive.prepare import Compiled, check_limits, name_what_sets, scripts_of_all
+from assay.env_vars import refuse_wrong_values
 from assay.errors import (
     ArgumentError,
     AssayError,
@@ -74,6 +75,7 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
 
 
 def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
+    refuse_wrong_values()
     check_declarations(workload)
     _check_goal(workload, plan)
     runs = values.chosen_plan(plan, patterns)

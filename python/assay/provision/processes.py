@@ -20,13 +20,13 @@ from msgspec import Struct
 
 from assay.contracts.deployment import Deployment
 from assay.contracts.stop import look, tell
-from assay.contracts.systems.protocol import ServerDirectory
+from assay.contracts.systems.protocol import ProcessSample, ServerDirectory
 from assay.env_vars import SERVER_START
 from assay.errors import AssayError, Bug, SystemDied, SystemMissing, SystemRefused
 from assay.provision import confinement, limits
 from assay.provision.directory import identity_of
 from assay.provision.limits import PROCESSES
-from assay.provision.machine import process_table
+from assay.provision.machine import process_table, sampling
 from assay.provision.machine.process_table import ProcessIdentity, stat_fields
 from assay.provision.machine.program import SEARCH_PATH, Program
 from assay.provision.machine.signals import is_ending, is_ending_at_once
@@ -211,6 +211,16 @@ def why_a_node_died(deployment: Deployment) -> str | None:
         if process is not None and (died := process.died(name)) is not None:
             return died
     return None
+
+
+class OfProcesses:
+    """A system with a process for each node, which Assay has started or sees on this machine."""
+
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
+        return sampling.sample_nodes(deployment)
+
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        return why_a_node_died(deployment)
 
 
 def why_out_of_memory(deployment: Deployment) -> str | None:

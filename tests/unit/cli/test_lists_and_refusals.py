@@ -221,3 +221,11 @@ def test_of_many_experiments_none_is_read_to_find_the_last_two(
     monkeypatch.setattr(reading, "experiment", lambda *given, **_: read.append(given[-1]))
     assert last_two(path) == ("4", "59")
     assert read == []
+
+
+def test_a_wrong_value_of_a_variable_is_refused_before_anything_starts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ASSAY_SERVER_START_S", "soon")
+    assert run_program(["plan", "tpcb", "--on", "sqlite"]) == 2
+    assert "ASSAY_SERVER_START_S: expected seconds" in capsys.readouterr().err

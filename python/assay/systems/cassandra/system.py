@@ -14,20 +14,14 @@ from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
 from assay.contracts.systems.abilities import IN_THE_TESTS, FoundPrograms, Profile, Spelled
-from assay.contracts.systems.protocol import (
-    OptionSpec,
-    Prefix,
-    ProcessSample,
-    ReportInstalling,
-    ServerDirectory,
-)
+from assay.contracts.systems.protocol import OptionSpec, Prefix, ReportInstalling, ServerDirectory
 from assay.dialects.cql import CQL as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, Bug, SystemRefused
 from assay.provision import processes
 from assay.provision.copying import allocated_bytes
 from assay.provision.engine.engine_calls import Session, session
-from assay.provision.machine import ports, sampling
+from assay.provision.machine import ports
 from assay.systems import urls
 from assay.systems.cassandra import cluster, installation, settings
 from assay.systems.cassandra.cluster import KEYSPACE
@@ -186,7 +180,7 @@ _CHUNKS = "chunks"
 """The cache of pages, as the server calls it; not among its caches where it is off."""
 
 
-class Cassandra:
+class Cassandra(processes.OfProcesses):
     name = "cassandra"
     dialect: Dialect = DIALECT
     driver = "cassandra"
@@ -367,12 +361,6 @@ class Cassandra:
             return {}
         hits = sum(hits for _, hits, _ in found)
         return {"buffer_hits": hits, "buffer_misses": sum(one[2] for one in found) - hits}
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        return sampling.sample_nodes(deployment)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        return processes.why_a_node_died(deployment)
 
 
 _OF_A_PRIVATE_CLUSTER = (

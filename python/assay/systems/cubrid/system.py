@@ -114,7 +114,7 @@ _SIZE_SETTING = "data_buffer_size"
 _PLACE = "path of the data"
 
 
-class Cubrid:
+class Cubrid(processes.OfProcesses):
     name = "cubrid"
     dialect: Dialect = DIALECT
     driver = "dbapi"
@@ -281,9 +281,6 @@ class Cubrid:
             self._broker_sessions[server_pid], deployment.data_directory
         )
         return sampling.total([sampling.sample_nodes(deployment), broker])
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        return processes.why_a_node_died(deployment)
 
 
 def _version(address: Address) -> str:

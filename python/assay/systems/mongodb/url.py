@@ -12,13 +12,11 @@ from assay.contracts.dialects import Dialect
 from assay.contracts.experiment import SystemChoice
 from assay.contracts.server_url import Resolved
 from assay.contracts.storage_facts import StorageFacts
-from assay.contracts.systems.protocol import ProcessSample
 from assay.dialects.mongodb import MONGODB
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, Bug, PasswordNeeded, SystemRefused
 from assay.provision import processes
 from assay.provision.engine.engine_calls import Session
-from assay.provision.machine import sampling
 from assay.systems import urls
 from assay.systems.sessions import ExpectedServer, first_session
 from assay.systems.urls import URL, Sourced
@@ -281,7 +279,7 @@ def size_bytes(opened: Session) -> int:
     return int(float(total))
 
 
-class DocumentSystem:
+class DocumentSystem(processes.OfProcesses):
     """What the systems of this protocol share."""
 
     name: str
@@ -307,9 +305,3 @@ class DocumentSystem:
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
         self.check(choice)
         yield deployment_by_url(choice, self.name)
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        return sampling.sample_nodes(deployment)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        return processes.why_a_node_died(deployment)

@@ -22,7 +22,7 @@ from assay.contracts.systems.abilities import (
     ProgramBuild,
     Spelled,
 )
-from assay.contracts.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+from assay.contracts.systems.protocol import OptionSpec, ServerDirectory
 from assay.dialects.mysql import MYSQL as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemRefused
@@ -30,7 +30,6 @@ from assay.provision import processes
 from assay.provision.copying import allocated_bytes
 from assay.provision.engine.engine_calls import brief_session, session
 from assay.provision.install import builds
-from assay.provision.machine import sampling
 from assay.systems import sessions, urls
 from assay.systems.mysql_protocol import product, role, server, settings, url
 from assay.systems.mysql_protocol.product import Buffer, Product, plain_name
@@ -83,7 +82,7 @@ WHERE t.table_schema = DATABASE() AND COALESCE(e.transactions, 'NO') <> 'YES'
 """
 
 
-class ProductSystem:
+class ProductSystem(processes.OfProcesses):
     dialect: Dialect = DIALECT
     driver = "mysql"
     capabilities = frozenset(CAPABILITIES)
@@ -306,13 +305,6 @@ class ProductSystem:
         sessions.refuse_too_many(
             deployment, clients, in_use_query=self.product.sessions_query, setting="max_connections"
         )
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """One process with a thread for each session."""
-        return sampling.sample_nodes(deployment)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        return processes.why_a_node_died(deployment)
 
     def why_waiting(self, directory: ServerDirectory) -> str | None:
         """Tables of MyISAM and Aria wait for free space, and try again every minute."""

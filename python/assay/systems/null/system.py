@@ -32,7 +32,7 @@ from assay.systems.options import values
 from assay.text.phrases import Mention, phrase
 
 
-class Null:
+class Null(processes.OfProcesses):
     name = "null"
     dialect: Dialect = DIALECT
     driver = "null"
@@ -129,10 +129,6 @@ class Null:
         if deployment.is_embedded:
             return sampling.sample(os.getpid(), with_descendants=False)
         return sampling.sample_nodes(deployment)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        """In this process never: it dies with us."""
-        return processes.why_a_node_died(deployment)
 
 
 def _for_engine(choice: SystemChoice) -> dict[str, str]:

@@ -21,20 +21,13 @@ from assay.contracts.systems.abilities import (
     ProgramBuild,
     Spelled,
 )
-from assay.contracts.systems.protocol import (
-    OptionSpec,
-    Prefix,
-    ProcessSample,
-    ReportInstalling,
-    ServerDirectory,
-)
+from assay.contracts.systems.protocol import OptionSpec, Prefix, ReportInstalling, ServerDirectory
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
 from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemRefused
 from assay.provision import processes
 from assay.provision.copying import allocated_bytes
 from assay.provision.engine.engine_calls import brief_session, session
-from assay.provision.machine import sampling
 from assay.systems import sessions, urls
 from assay.systems.options import (
     BUFFER,
@@ -83,7 +76,7 @@ FROM pg_roles WHERE rolname = current_user
 _IN_USE_QUERY = "SELECT sum(numbackends) FROM pg_stat_database"
 
 
-class Postgresql:
+class Postgresql(processes.OfProcesses):
     name = "postgresql"
     least_memory_bytes = 24 << 20
     dialect: Dialect = DIALECT
@@ -272,13 +265,6 @@ class Postgresql:
         sessions.refuse_too_many(
             deployment, clients, in_use_query=_IN_USE_QUERY, setting="max_connections"
         )
-
-    def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """The first process and all its children: one for each session, and the writers."""
-        return sampling.sample_nodes(deployment)
-
-    def why_it_died(self, deployment: Deployment) -> str | None:
-        return processes.why_a_node_died(deployment)
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return installation.client_command(address)
