@@ -16,6 +16,7 @@ import time
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,45 +56,44 @@ def main() -> int:
     begun_s = time.monotonic()
     RESULTS.mkdir(parents=True, exist_ok=True)
     totals = Totals()
-    is_broken = rust(totals)
+    beside, alone = PYTEST
     number = ["--numprocesses", str(processes(Path("/proc/meminfo").read_text("ascii")))]
-    for stage, words in PYTEST.items():
-        is_broken |= python(stage, words if stage == "alone" else [*words, *number], totals)
+    with ThreadPoolExecutor() as pool:
+        in_rust = pool.submit(rust)  # they mostly wait for delays
+        is_broken = python(beside, [*PYTEST[beside], *number], totals)
+        print("\nTests in Rust, which ran beside these:")
+        read_rust(_shown(in_rust.result().stdout.split("\n")), totals)
+    is_broken |= in_rust.result().returncode != 0
+    is_broken |= python(alone, PYTEST[alone], totals)
     for command in totals.repeated_by:
         print(f"failed; alone: {command}")
     print(totals.line((time.monotonic() - begun_s) / 60))
     return int(is_broken or bool(totals.repeated_by))
 
 
-def rust(totals: Totals) -> bool:
-    """Returns whether something went wrong. These tests mostly wait for delays: six run at once."""
+def rust() -> subprocess.CompletedProcess[str]:
+    """Its output has all that the tests printed. Six run at once."""
     environment = {**os.environ, "RUST_TEST_THREADS": "6", "CARGO_TERM_COLOR": "never"}
     for system, variable in SYSTEMS_OF_RUST.items():
         where = [BIN / "python", ROOT / "tools" / "servers.py", "where", system]
         found = subprocess.run(where, capture_output=True, text=True, check=False)
         environment[variable] = found.stdout.strip()
-    with subprocess.Popen(
+    return subprocess.run(
         [*CARGO, "--no-fail-fast", "--", "--show-output"],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace",
-    ) as running:  # fmt: skip
-        assert running.stdout is not None
-        read_rust(_shown(running.stdout), totals)
-    return running.returncode != 0
+        errors="replace", check=False,
+    )  # fmt: skip
 
 
 def _shown(lines: Iterable[str]) -> Iterator[str]:
     """Prints each program of tests, its result, and the whole output of a failed test."""
     is_failure = False
     for line in lines:
-        is_failure = (is_failure or line.startswith("failures:")) and not line.startswith(
-            "test result"
-        )
-        if is_failure or re.match(
-            r"\s+(Running|Compiling|Finished) |test result|error|warning", line
-        ):
-            print(line, end="", flush=True)
-        yield line.rstrip("\n")
+        if line.startswith(("failures:", "test result")):
+            is_failure = line.startswith("failures:")
+        if is_failure or re.match(r"\s+(Running|Compiling) |test result|error|warning", line):
+            print(line)
+        yield line
 
 
 def read_rust(lines: Iterable[str], totals: Totals) -> None:
