@@ -25,8 +25,7 @@ from assay.text import pattern
 
 _NET = Path("/proc/net")
 _PORTS_OF_CLIENTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
-_FIRST_PORT = 10_000
-"""Below it many programs have a port of their own."""
+_FIRST_PORT, _TRIES = 10_000, 1000  # below it many programs have a port of their own
 _LISTENING_TCP = "0A"
 _ACCEPTS_CONNECTIONS = 0x10000
 """Of the flags in ``/proc/net/unix``."""
@@ -237,24 +236,23 @@ def free_port(host: str = LOOPBACK) -> int:
 def free_ports(count: int, host: str = LOOPBACK) -> list[int]:
     """Different ones, none that the kernel gives to a client: it could take the port before the
     server does. Raises `OSError`."""
-    first, last = map(int, _PORTS_OF_CLIENTS.read_text().split())
-    ports = [port for port in range(_FIRST_PORT, 1 << 16) if not first <= port <= last]
-    random.shuffle(ports)
+    end = max(int(_PORTS_OF_CLIENTS.read_text().split()[0]), _FIRST_PORT + 1)
     with ExitStack() as held:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listeners = [held.enter_context(socket.socket(family)) for _ in range(count)]
         for listener in listeners:
-            while not _is_bound(listener, host, ports.pop() if ports else 0):
-                pass
+            drawn = (random.randrange(_FIRST_PORT, end) for _ in range(_TRIES))
+            if not any(_is_bound(listener, host, port) for port in drawn):
+                listener.bind((host, 0))  # the kernel assigns one
         return [listener.getsockname()[1] for listener in listeners]
 
 
 def _is_bound(listener: socket.socket, host: str, port: int) -> bool:
-    """Whether the port was free; 0: the kernel assigns one."""
+    """Whether the port was free."""
     try:
         listener.bind((host, port))
     except OSError as error:
-        if error.errno != errno.EADDRINUSE or port == 0:
+        if error.errno != errno.EADDRINUSE:
             raise
         return False
     return True
