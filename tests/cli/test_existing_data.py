@@ -20,7 +20,7 @@ from assay import registry
 from assay.cli.program import run_program
 from assay.errors import AssayError
 from assay.record import Store
-from commands import Assay, run_in
+from commands import Assay, need, run_in
 from plugins import WORKLOAD, assay, write_package, write_workload
 from step_workloads import folder_of
 
@@ -168,6 +168,7 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
 def test_a_table_whose_commits_are_not_flushed_is_not_ranked_beside_one_whose_are(
     name: str, how: tuple[str, str], lowered: str, tmp_path: Path
 ) -> None:
+    need(name)
     system = registry.system(name)
     (tmp_path / "change.sql").write_text("UPDATE shop.goods SET x = x + 1;\n")
     urls = []
@@ -234,6 +235,7 @@ BODIES = {
 def test_indexes_of_a_server_by_url_and_what_a_script_lowers_are_in_its_words(
     name: str, tmp_path: Path
 ) -> None:
+    need(name)
     system, only = registry.system(name), " DESC) WHERE (y > 1)" if name == "postgresql" else ")"
     (tmp_path / "read.sql").write_text("SELECT count(*) FROM shop.goods;\n")
     with (
