@@ -30,7 +30,7 @@ PYTEST = {
     "beside one another": ["-m", "not alone", "--dist", "loadfile", "--no-loadscope-reorder"],
     "alone": ["-m", "alone"],
 }
-MOST_PROCESSES = 8
+MOST_PROCESSES = 6
 BYTES_OF_A_PROCESS = 800 << 20
 """That a process of the tests takes, with the servers that it starts."""
 
