@@ -8,7 +8,7 @@ from tools.house import counts
 
 LIMITS = {
     "tracked files": 1950,
-    "lines": 321_629,
+    "lines": 321_638,
     "lines of README.md": 90,
     "Python modules": 443,
     "pairs of classes that share their fields": 3,

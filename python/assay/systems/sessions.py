@@ -165,9 +165,13 @@ def _is_http_server(address: Address) -> bool:
 def _explained(
     error: SystemRefused | SystemDied, url: str, address: Address, server: ExpectedServer
 ) -> SystemRefused | SystemDied:
-    if any(statement in error.message for statement in address.session_statements):
+    if isinstance(error, SystemRefused) and any(
+        statement in error.message for statement in address.session_statements
+    ):
         return SystemRefused(
             f"{server_url.without_password(url)}: the server refuses a setting; {error.message}",
+            error_class=error.error_class,
+            code=error.code,
             hint="leave it out, or choose another value; "
             "what only a restart changes, change in the server's own configuration",
         )

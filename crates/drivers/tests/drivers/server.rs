@@ -228,7 +228,7 @@ fn place(name: &str) -> (PathBuf, u16) {
     (folder, free_port(process * 64 + number))
 }
 
-/// None that the kernel gives to a client: it could take the port before the server does.
+/// None that Linux gives to a client (by default from 32,768 on): it could take the port before the server does.
 fn free_port(seed: u32) -> u16 {
     let mut ports = (seed..).map(|number| 10_000 + (number % 22_000) as u16);
     let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();

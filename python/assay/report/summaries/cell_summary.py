@@ -286,9 +286,9 @@ def _fields(fields: Sequence[Field], cell: CellRuns) -> tuple[tuple[str, str], .
     return ((MEASURED, medians + "; ".join(shown)),) if cell.measured else ()
 
 
-def errors(runs: Sequence[Run]) -> str:
-    """How many transactions failed, the first error, and the runs that failed before their first
-    transaction; empty for a test without transactions."""
+def errors(runs: Sequence[Run], verdict: str = "") -> str:
+    """How many transactions failed, the first error unless the verdict has it, and the runs that
+    failed before their first transaction; empty for a test without transactions."""
     # What was cancelled since a run was ended is no error of the system.
     driven = [run.driven for run in runs if run.driven is not None and run.state != EXCEEDED]
     if not driven:
@@ -310,8 +310,8 @@ def errors(runs: Sequence[Run]) -> str:
     )
     if (first or before) and words == NO_ERRORS:
         words = "no transaction failed" if total["scheduled"] else "no transaction was run"
-    if first:
-        words += f"; first: {first.class_}: {first.message}"
+    if first and (said := f"{first.class_}: {first.message}") not in verdict:
+        words += f"; first: {said}"
     for label, number in before.items():
         words += f"; {label}: {units.counted(number, 'run')} failed before the first transaction"
     return words

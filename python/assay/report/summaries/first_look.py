@@ -293,9 +293,7 @@ def one_cell_lines(cell: CellSummary, width: int, room: int, is_narrow: bool) ->
     title = f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}"
     for groups, most in _MOST_OF_A_CELL:
         verdict = several_cells.lines_of_verdict(cell.verdict, width, most)
-        errors, begins, first = cell_summary.errors(cell.counted).partition("; first: ")
-        if first not in " ".join(line.strip() for line in verdict):  # else it is said there
-            errors += begins + first
+        errors = cell_summary.errors(cell.counted, " ".join(line.strip() for line in verdict))
         shown = [
             cut_within(title, width) if is_narrow else visible(title),
             *verdict,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 
 from assay.contracts.deployment import Address, Deployment, Node
@@ -292,8 +293,9 @@ class DocumentSystem(processes.OfProcesses):
     default_port = DEFAULT_PORT
     url_variables: tuple[EnvVar, ...] = VARIABLES
 
+    @abstractmethod
     def check(self, choice: SystemChoice) -> None:
-        raise NotImplementedError
+        """Raises `ArgumentError`."""
 
     def check_url(self, text: str) -> None:
         address_of(text, self.name)
