@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -13,9 +12,14 @@ from pathlib import Path
 import pytest
 
 from able import able_to_run, beside_their_line, of_each_kind
-from assay import registry
 from commands import IN_MEMORY, Assay, is_delayed, need
+from smaller_workloads import changed_copy
 
+LOSES = (
+    ('insert into "data"', '\\if :client_id <> 3 or :record <> 7\ninsert into "data"'),
+    ("0, 4095);", "0, 4095);\n\\endif"),
+)
+"""The fourth client ends the row of one name and adds no new one."""
 ALL_SETS = ("disjoint", "statements", "transactions")
 SYSTEMS_OF = {one: able_to_run("e831.reliability", f"sets={one}") for one in ALL_SETS}
 NOT_RUN = dict.fromkeys(beside_their_line(SYSTEMS_OF["disjoint"]), pytest.mark.same_line)
@@ -63,14 +67,7 @@ def test_concurrent_sets_leave_the_rows_of_a_single_client(
 
 
 def test_a_lost_row_of_one_client_is_found(assay: Assay, tmp_path: Path) -> None:
-    """The fourth client ends the row of one name and adds no new one."""
-    folder = Path(shutil.copytree(registry.workload_folder("e831"), tmp_path / "losing"))
-    script = folder / "set.sql"
-    text = script.read_text("utf-8")
-    begins = text.index('insert into "data"')
-    ends = text.index(";", begins) + 1
-    loses = f"\\if :client_id <> 3 or :record <> 7\n{text[begins:ends]}\n\\endif"
-    script.write_text(text[:begins] + loses + text[ends:], encoding="utf-8")
+    folder = changed_copy("e831", tmp_path, *(("set.sql", *change) for change in LOSES))
     ended = assay(
         "run", f"{folder}.reliability", "--on", "sqlite", "--set", "updates=20", "--clients", "4",
         *IN_MEMORY,
@@ -120,9 +117,6 @@ def test_at_full_speed_the_history_of_each_name_is_a_chain(assay: Assay, system:
         assert run.driven.rules == {"unexpired": 0, "unmatched": 0, "updates": 0}
 
 
-LOSES = '\\if :client_id <> 3 or :record <> 7\ninsert into "data"'
-
-
 @pytest.mark.parametrize(
     ("test", "status", "state"), [("contention", 1, "failed"), ("contention-statements", 0, "done")]
 )
@@ -130,11 +124,9 @@ def test_a_row_lost_at_full_speed_fails_the_run_or_is_counted(
     assay: Assay, tmp_path: Path, test: str, status: int, state: str
 ) -> None:
     """The fourth client ends the row of one name and adds no new one."""
-    folder = Path(shutil.copytree(registry.workload_folder("e831"), tmp_path / "losing"))
-    for name in ("contend.sql", "contend-statements.sql"):
-        text = (folder / name).read_text("utf-8").replace('insert into "data"', LOSES)
-        text = text.replace("0, 4095);", "0, 4095);\n\\endif")
-        (folder / name).write_text(text, encoding="utf-8")
+    scripts = ("contend.sql", "contend-statements.sql")
+    changes = [(script, *change) for script in scripts for change in LOSES]
+    folder = changed_copy("e831", tmp_path, *changes)
     sets = ("--set", "sets=transactions") if test == "contention" else ()
     ended = assay(
         "run", f"{folder}.{test}", "--on", "sqlite", "--set", "updates=20", "--clients", "4",

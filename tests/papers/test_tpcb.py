@@ -14,7 +14,7 @@ from able import able_to_run, of_each_kind, one_of_each_line
 from assay import registry
 from assay.judge.run import Run
 from commands import IN_MEMORY, Assay, need, run_in
-from smaller_workloads import smaller_tpcb
+from smaller_workloads import changed_copy, smaller_tpcb
 
 TESTS = "tpcb.tpcb-like,simple-update,select-only,strict"
 BRIEFLY = ("--warm-up", "0.1", "--duration", "0.5", "--retries", "1000", *IN_MEMORY)
@@ -124,7 +124,6 @@ def test_pgbench_own_scripts_run_on_these_tables_as_they_stand(
     assert kinds == {"own-tpcb-like", "own-simple-update", "own-select-only"}
 
 
-FOLDER = Path(registry.__file__).parent / "workloads" / "oltp"
 OLTP_TESTS = (
     "oltp.point-select,read-only,read-write,write-only,update-index,update-non-index,insert,delete"
 )
@@ -178,11 +177,8 @@ def test_ids_are_drawn_from_all_tables_and_the_sum_of_k_is_known(
 def test_a_wrong_script_is_found_by_its_check(
     assay: Assay, tmp_path: Path, script: str, right: str, mistake: str, found_by: str
 ) -> None:
-    folder = Path(shutil.copytree(FOLDER, tmp_path / "wrong"))
-    path = folder / f"{script}.sql"
-    text = path.read_text("utf-8")
-    assert text.count(right) == 1
-    text = text.replace(right, mistake)
+    folder = changed_copy("oltp", tmp_path, (f"{script}.sql", right, mistake))
+    text = (path := folder / f"{script}.sql").read_text("utf-8")
     if "\\begin" in mistake:
         text += "rollback;\n"
     if ":pad" in mistake and "\\set pad" not in text:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +21,7 @@ from assay.systems.ferretdb.system import FERRETDB
 from assay.workload import reader
 from commands import IN_MEMORY, Assay, need
 from servers import ask, directory_for_servers, provisioned, url_of
-from smaller_workloads import smaller_tpcc
+from smaller_workloads import changed_copy, smaller_tpcc
 
 FOLDER = Path(registry.__file__).parent / "workloads" / "tpcc"
 SKIPPED = "skipped-deliveries"
@@ -347,8 +346,8 @@ MISTAKEN = "other"
 
 def _with_a_mistake_for_sqlite(folder: Path) -> Path:
     """With a copy of the sixth question."""
-    copy = smaller_chbench(folder)
-    changed(copy, '"q22"]\npasses = 1\nresult', f'"q22", "{MISTAKEN}"]\npasses = 1\nresult')
+    one_more = ('"q22"]\npasses = 1\nresult', f'"q22", "{MISTAKEN}"]\npasses = 1\nresult')
+    copy = smaller_chbench(folder, ("workload.toml", *one_more))
     right = (WORKLOADS / "chbench" / "q06.sql").read_text("utf-8")
     (copy / f"{MISTAKEN}.sql").write_text(right, encoding="utf-8")
     override = copy / "overrides" / "sqlite" / f"{MISTAKEN}.sql"
@@ -359,23 +358,12 @@ def _with_a_mistake_for_sqlite(folder: Path) -> Path:
     return copy
 
 
-def smaller_chbench(folder: Path) -> Path:
+def smaller_chbench(folder: Path, *changes: tuple[str, str, str]) -> Path:
     """On a fiftieth of the rows of tpcc: `docs/guides/tpcc.md` loads all."""
     smaller_tpcc(folder)
-    copy = Path(shutil.copytree(WORKLOADS / "chbench", folder / "chbench"))
-    changed(copy, 'extends = "tpcc"', 'extends = "../tpcc"')
-    script = copy / "q20.sql"  # of 2,000 items none may be of one country
-    text = script.read_text("utf-8")
-    assert text.count("= 'GERMANY'") == 1
-    script.write_text(text.replace("= 'GERMANY'", "> 'GERMANY'"), encoding="utf-8")
-    return copy
-
-
-def changed(workload: Path, right: str, ours: str) -> None:
-    file = workload / "workload.toml"
-    text = file.read_text("utf-8")
-    assert text.count(right) == 1
-    file.write_text(text.replace(right, ours), encoding="utf-8")
+    extends = ("workload.toml", 'extends = "tpcc"', 'extends = "../tpcc"')
+    every_country = ("q20.sql", "= 'GERMANY'", "> 'GERMANY'")  # few items: one may have none
+    return changed_copy("chbench", folder, extends, every_country, *changes)
 
 
 @pytest.mark.parametrize("system", ["mariadb", "sqlite"])

@@ -22,7 +22,7 @@ def changed_copy(name: str, folder: Path, *changes: tuple[str, str, str]) -> Pat
     copy = Path(shutil.copytree(registry.workload_folder(name), folder / name))
     for file, right, ours in changes:
         text = (copy / file).read_text("utf-8")
-        assert right in text
+        assert right in text, f"{file}: {right}"
         (copy / file).write_text(text.replace(right, ours), encoding="utf-8")
     return copy
 

@@ -182,7 +182,7 @@ def test_a_raw_device_itself_is_probed(folder: Path) -> None:
 @pytest.mark.alone
 @needs_fio
 def test_a_probe_takes_the_modelled_time_of_a_disk(folder: Path) -> None:
-    found = probed_on(f"modelled[profile=hdd-7200,size=256M]:{folder}", 3.0)
+    found = probed_on(f"modelled[profile=hdd-7200,size=256M]:{folder}", 1.0)
     one, *_, many = found.random_reads
     # Half a turn takes 4.2 ms, and there are the seeks; of many requests the nearest is next.
     assert one.per_s < 200

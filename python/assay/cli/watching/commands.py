@@ -11,13 +11,16 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, AssayError
+from assay.provision.install.cache import cache_folder
+from assay.text.output_file import write_file
 from assay.text.secrets import without_secrets
 
 Over = Callable[[], Awaitable[None]]
@@ -215,6 +218,8 @@ def vega_name() -> str:
 
 
 class Vega:
+    """Made once for each version, in seconds, and kept in the cache folder."""
+
     def __init__(self, over: Over) -> None:
         self._over = over
         self._one = asyncio.Lock()
@@ -223,10 +228,15 @@ class Vega:
     async def text(self) -> bytes:
         """Raises `ArgumentError` where it cannot be made."""
         async with self._one:
+            with suppress(OSError, AssayError):
+                self._text = self._text or (cache_folder() / vega_name()).read_bytes()
             if not self._text:
                 done = await python_ended(("-c", _MADE), self._over)
                 if done.status or not done.written:
                     said = done.said.decode(errors="replace").strip()
                     raise ArgumentError(f"vl_convert did not give its JavaScript: {said}")
                 self._text = done.written
+                with suppress(OSError, AssayError):
+                    cache_folder().mkdir(parents=True, exist_ok=True)
+                    write_file(cache_folder() / vega_name(), self._text, force=True)
             return self._text
