@@ -60,7 +60,7 @@ def brief(label: str) -> str:
     return label if len(label) <= _LONG_LABEL else f"{label.partition(' ')[0]} …"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SystemChoice:
     """A system under test as chosen: a name of the registry, or the URL of a running server.
 
@@ -203,7 +203,7 @@ OF_SCRIPTS = "of its scripts"
 """The content of a workload that is nothing but scripts, which have their own."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ScriptFile:
     """A script file, and its weight in a mix."""
 
@@ -224,7 +224,7 @@ def shown_scripts(files: Iterable[ScriptFile]) -> str:
     return " + ".join(file.shown for file in files)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ClientWork:
     """What clients run: a workload, or what takes the place of its scripts."""
 

@@ -177,7 +177,7 @@ VARIED: Final = {**OF_MACHINE, **VARIED_LEVELS}
 """Those whose levels are in `assay.contracts.experiment.Experiment.levels`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ServerMachine:
     """The machine that a server is given: a part of this one, its distance from the clients, and a
     storage for its log beside that of its data."""
@@ -247,7 +247,7 @@ BY_URL = "url"
 """The kind of a storage on which a server by URL is, by the word of the person who named it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StorageChoice:
     """Where data directories are made: ``kind`` is a name of the registry, or `BY_URL`."""
 

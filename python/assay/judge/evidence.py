@@ -277,6 +277,8 @@ def _changed_settings(runs: Sequence[Run]) -> Iterator[str]:
         for run in runs
         if run.deployment and run.deployment.settings and not run.deployment.settings_unknown
     ]
+    if all(settings == known[0][1] for _, settings in known):
+        return  # as nearly always
     names = dict.fromkeys(name for _, settings in known for name in settings if name != "port")
     changed = []
     for name in names:

@@ -8,8 +8,10 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
+
+from msgspec import to_builtins
 
 from assay.contracts.experiment import OF_SCRIPTS
 from assay.contracts.factors import CACHE, FACTORS, PROTOCOL, THREADS, VARIED_LEVELS
@@ -263,7 +265,7 @@ def _cell(experiment: Experiment, test: Test, place: Place, levels: CellLevels) 
 def _work(cell: Cell) -> Any:
     """What is run, by its content: the same from any folder, on every machine."""
     if cell.workload_content == OF_SCRIPTS:
-        return fingerprint.scripts_by_content(map(asdict, cell.scripts))
+        return fingerprint.scripts_by_content(map(to_builtins, cell.scripts))
     return cell.workload_content or cell.workload
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-from msgspec import structs
+from msgspec import to_builtins
 
 from assay.contracts import factors
 from assay.contracts.documents import convert, with_hidden
@@ -20,7 +20,7 @@ from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemC
 from assay.text.phrases import Mention, phrase
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell(ClientWork):
     """One combination of levels."""
 
@@ -72,7 +72,7 @@ class Cell(ClientWork):
 
     def for_record(self) -> dict[str, Any]:
         """As it is kept, and identified: its levels beside its parts."""
-        document = self.in_order({**asdict(self), "driving": structs.asdict(self.driving)})
+        document = self.in_order(to_builtins(self))  # with slots: else without defaults not given
         return {**document.pop("levels"), **document}
 
     @property

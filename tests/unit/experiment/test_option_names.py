@@ -116,7 +116,9 @@ def test_a_hint_means_the_same_in_all_three_places(
     expected = replace(expected, levels={}) if field == "on_lost" else expected
     # The command line alone reads what the files hold.
     expected = replace(expected, prices={}, feed_content="", workload_content="")
-    differ = [one.name for one in fields(read) if vars(read)[one.name] != vars(expected)[one.name]]
+    differ = [
+        one.name for one in fields(read) if getattr(read, one.name) != getattr(expected, one.name)
+    ]
     assert differ in ([], ["input_paths"], ["feed"], ["scripts"])  # these have a folder in a file
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, replace
 from typing import Any, Final
 
-from msgspec import NODEFAULT, Struct, structs
+from msgspec import NODEFAULT, Struct, structs, to_builtins
 
 from assay import registry
 from assay.contracts import server_url
@@ -46,10 +46,10 @@ def identifying(choice: SystemChoice) -> dict[str, Any]:
         return {name: one for name, one in given.items() if name not in choice.at_default}
 
     machine, storage, name = choice.machine, choice.stands_on, choice.name
-    of_machine = dataclasses.asdict(machine)
+    of_machine = to_builtins(machine)
     if machine.log_storage is not None:
         of_machine["log_storage"] = identifying_storage(machine.log_storage)
-    system = dataclasses.asdict(choice)
+    system = to_builtins(choice)
     return {
         **{name: field for name, field in system.items() if name not in _NO_LEVELS},
         "name": name.partition("+")[0] if choice.dialect_content else name,
@@ -72,7 +72,7 @@ def identifying_storage(choice: StorageChoice) -> dict[str, Any]:
     no_change = _default_options(choice.kind)
     options = {name: one for name, one in choice.options.items() if no_change.get(name) != one}
     own = replace(choice, options=options, may_erase=False)
-    plain = not_default(StorageChoice, dataclasses.asdict(own))
+    plain = not_default(StorageChoice, to_builtins(own))
     if choice.kind != BY_URL:
         plain["name"] = written_storage(own)
     return plain
@@ -110,15 +110,14 @@ def _defaults(kind: type) -> Mapping[str, Any]:
 def _default(field: Any, missing: object) -> Any:
     """The default of the field; None where it has none, so that its value always counts."""
     if field.default_factory is not missing:
-        made = field.default_factory()
-        if isinstance(made, Struct):
-            return structs.asdict(made)
-        return dataclasses.asdict(made) if dataclasses.is_dataclass(made) else made  # type: ignore[arg-type]
+        return to_builtins(field.default_factory())
     return None if field.default is missing else field.default
 
 
 def plain_value(value: Any) -> Any:
     """As JSON has it, where ``10.0`` is ``10``."""
+    if value is None or isinstance(value, str):  # most are: the questions below take ten times this
+        return value
     if isinstance(value, Mapping):
         return {str(name): plain_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

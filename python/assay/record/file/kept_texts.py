@@ -127,7 +127,7 @@ def _plain(value: object) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain_item(str(key), item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [item if item.__class__ in _AS_THEY_ARE else _plain(item) for item in value]
     if (names := field_names(kind)) is not None:
         return {name: _plain_item(name, getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
@@ -139,6 +139,8 @@ _AS_THEY_ARE = frozenset({int, float, bool, type(None)})
 
 
 def _plain_item(key: str, value: object) -> Any:
+    if value.__class__ in _AS_THEY_ARE:
+        return value
     if isinstance(value, str | list | tuple) and _is_secret(key):
         return None if isinstance(value, str) else [_hidden(item) for item in value]
     if key == "url" and isinstance(value, str):

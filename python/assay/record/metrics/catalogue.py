@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -197,11 +196,12 @@ _OF_WORK = tuple((one.name, one.of_work) for one in METRICS.values() if one.of_w
 def _known(metrics: Iterable[tuple[str, Read]], source: Run | clients.Work) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for name, read in metrics:
-        value = None
-        # One of another package may fail at any run, which is to end in the record all the same;
-        # a report calls it again, and says so.
-        with suppress(Exception):
+        try:
             value = read(source)
+        except Exception:
+            # One of another package may fail at any run, which is to end in the record all the
+            # same; a report calls it again, and says so.
+            continue
         if value is not None and value != UNREACHED:
             found[name] = value
     return found
