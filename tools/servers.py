@@ -40,7 +40,6 @@ LIBRARIES = {"libtommath.so.1": "libtommath1", f"{PYTHON}.so.1.0": PYTHON}
 """Those that tests need besides programs, each with its Debian package: of the wheel's Firebird,
 and one that the engine's tests load before DuckDB, which is an extension module of Python here."""
 
-
 SECOND_VERSIONS = ("duckdb@1.5.6",)
 """Of systems that tests run in two versions, where one comes in seconds (21 MB)."""
 

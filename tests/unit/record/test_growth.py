@@ -32,7 +32,6 @@ from assay.report.forms import table
 
 pytestmark = pytest.mark.slow
 
-
 _THROUGH_THE_STORE = 4
 """Runs of the first experiment that are not copies; their times differ."""
 
