@@ -31,7 +31,7 @@ PYTEST = {
     "alone": ["-m", "alone"],
 }
 MOST_PROCESSES = 6
-BYTES_OF_A_PROCESS = 1000 << 20
+BYTES_OF_A_PROCESS = 1200 << 20
 """That a process of the tests takes, with the servers that it starts."""
 
 
