@@ -59,11 +59,11 @@ def main() -> int:
     beside, alone = PYTEST
     number = processes(Path("/proc/meminfo").read_text("ascii"))
     with ThreadPoolExecutor() as pool:
-        in_rust = pool.submit(rust)  # they mostly wait for delays
+        in_rust = pool.submit(rust)  # beside pytest: they mostly wait for delays
         if number < MOST_PROCESSES:
-            wait([in_rust])  # beside pytest they take memory that is not there
+            wait([in_rust])  # memory is short: they come first
         is_broken = python(beside, [*PYTEST[beside], "--numprocesses", str(number)], totals)
-        print("\nTests in Rust, which ran beside these:")
+        print("\nTests in Rust:")
         read_rust(_shown(in_rust.result().stdout.split("\n")), totals)
     is_broken |= in_rust.result().returncode != 0
     is_broken |= python(alone, PYTEST[alone], totals)

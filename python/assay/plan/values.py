@@ -72,7 +72,7 @@ class Cell(ClientWork):
 
     def for_record(self) -> dict[str, Any]:
         """As it is kept, and identified: its levels beside its parts."""
-        document = self.in_order(to_builtins(self))  # with slots: else without defaults not given
+        document = self.in_order(to_builtins(self))  # its classes have slots: else no defaults
         return {**document.pop("levels"), **document}
 
     @property

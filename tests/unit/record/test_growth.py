@@ -304,7 +304,7 @@ def test_data_are_wanted_again_by_a_run_behind_one_that_changes_them() -> None:
 
 
 class Counting:
-    """Has a counter of the calls of each run that has begun, from that place on."""
+    """Counts the calls of each run behind the ``first`` ones; theirs stay 0."""
 
     def __init__(self, first: int) -> None:
         self._first = first
@@ -313,10 +313,8 @@ class Counting:
     def __call__(self, event: Event) -> None:
         if isinstance(event, RunBegun):
             self.of_runs.append(0)
-            if (
-                len(self.of_runs) > self._first
-            ):  # a call that is counted takes several times as long
-                sys.setprofile(self._count)
+            if len(self.of_runs) > self._first:
+                sys.setprofile(self._count)  # a call takes several times as long then
 
     def _count(self, _frame: Any, event: str, _: Any) -> None:
         if event in ("call", "c_call"):
